@@ -36,8 +36,11 @@ _Kernel = tuple[int, ...]
 #: Of a kernel without sizes
 _BARE = 2
 #: What the scripts of an export write by kernel, which has launches that are not drawn
-_REPORT = re.compile(r"kernel(-\d+)+(_|$)")
-_WHICH_RUN = "leave files where the export's script put them, with its manifest.csv, or give --manifest"
+_REPORT = re.compile(r"kernel(-\d+)+(\W|_|$)")
+_WHICH_RUN = (
+    "leave files where the export's script put them, with its manifest.csv, or give --manifest; of a run of "
+    "all launches give it another name"
+)
 _REMEDY = "give what was measured of the plan's own program, from `kernelpoint export --to ncu` or rocprofv3"
 
 
@@ -66,8 +69,8 @@ class _Rows:
 
     def places(self, kernel: _Kernel) -> IntArray:
         """Return (m,) the rows of a kernel, in program order."""
-        wanted = self.kernels.index(kernel) if kernel in self.kernels else -1
-        return np.flatnonzero(self.kernel == wanted)
+        index = self.kernels.index(kernel) if kernel in self.kernels else -1
+        return np.flatnonzero(self.kernel == index)
 
 
 def join_counters(
@@ -83,20 +86,12 @@ def join_counters(
     ids = np.array([launch.id for launch in plan.drawn], dtype=np.int64)
     joined, has_row = KnownFeatures(len(ids)), np.zeros(len(ids), dtype=np.bool_)
     of_export: defaultdict[Manifest | None, list[FeatureRows]] = defaultdict(list)
-    for rows in sorted(files, key=lambda rows: _numbers_in(rows.path)):
-        folders = Path(rows.path).absolute().parents
-        manifest = next((its for its in manifests if Path(its.path).absolute().parent in folders), None)
-        if manifest is None and (plan.simulated or _REPORT.match(Path(rows.path).stem)):
-            if len(manifests) != 1:
-                rounds = "the plan was topped up, so that its launches were measured in several runs"
-                named = "it is named as a report of an export is, which has launches that are not drawn too"
-                raise ProfileError(rounds if plan.simulated else named, path=rows.path, remedy=_WHICH_RUN)
-            (manifest,) = manifests
-        of_export[manifest].append(rows)
+    for rows in files:
+        of_export[_manifest_of(plan, rows, manifests)].append(rows)
     for manifest, group in of_export.items():
-        drawn = [launch for launch in plan.drawn if manifest is None or launch.id in manifest.id]
-        runs = [_run_of(manifest, rows) if manifest is not None else None for rows in group]
-        for rows, matched in zip(group, _match_rows(plan, drawn, group, runs, notes), strict=True):
+        exported = set(ids.tolist() if manifest is None else manifest.id.tolist())
+        drawn = [launch for launch in plan.drawn if launch.id in exported]
+        for rows, matched in zip(group, _match_rows(plan, drawn, group, manifest, notes), strict=True):
             places = np.where(matched >= 0, np.searchsorted(ids, matched), -1)
             has_row[places[places >= 0]] = True
             notes += [*rows.notes, *joined.add(rows.features, places)]
@@ -109,20 +104,44 @@ def join_counters(
     return MeasuredRun(path, ids[has_row], None, metrics, units=features.units), tuple(dict.fromkeys(notes))
 
 
-def _run_of(manifest: Manifest, rows: FeatureRows) -> _Run | None:
+def _manifest_of(plan: PlanFile, rows: FeatureRows, manifests: Sequence[Manifest]) -> Manifest | None:
+    """Return the manifest of the export that a file is of: the nearest above it, or the one that names it.
+
+    None if it is of no export. Raises ProfileError where one has to say which launches its rows are.
+    """
+    path = Path(rows.path).absolute()
+    above = [manifest for manifest in manifests if manifest.folder in path.parents]
+    if above:
+        return max(above, key=lambda manifest: len(manifest.folder.parts))
+    if len(rows) >= plan.profile.launches:
+        return None
+    naming = [manifest for manifest in manifests if manifest.report_of(rows.path)]
+    is_report = bool(naming) or any(_REPORT.match(part) for part in path.parts[-2:])
+    if not plan.simulated and not is_report:
+        return None
+    possible = naming or manifests
+    if len(possible) != 1:
+        rounds = "the plan was topped up, so that its launches were measured in several runs"
+        named = "it is named as a report of an export is, which has launches that are not drawn too"
+        raise ProfileError(rounds if plan.simulated else named, path=rows.path, remedy=_WHICH_RUN)
+    return possible[0]
+
+
+def _run_of(manifest: Manifest | None, rows: FeatureRows) -> _Run | None:
     """Return what the run measured that a file is the report of; None if it is none."""
-    report = manifest.report_of(rows.path)
+    if manifest is None or not (report := manifest.report_of(rows.path)):
+        return None
     ids, numbers = manifest.id.tolist(), manifest.number.tolist()
     of_report = zip(ids, numbers, manifest.report, strict=True)
     number_of = {launch_id: number for launch_id, number, name in of_report if name == report}
-    return _Run(number_of, by_size=rows.format != rocm_counters.FORMAT) if report else None
+    return _Run(number_of, by_size=rows.format != rocm_counters.FORMAT)
 
 
 def _match_rows(
     plan: PlanFile,
     drawn: Sequence[PlannedLaunch],
     files: Sequence[FeatureRows],
-    runs: Sequence[_Run | None],
+    manifest: Manifest | None,
     notes: list[str],
 ) -> Iterator[IntArray]:
     """Yield of each file (rows,) the id of each row's launch, -1 where it is none that is drawn or told."""
@@ -138,22 +157,34 @@ def _match_rows(
         of_kernel[sequence, code, *sizes].append(launch)
     selected = sorted({kernel[0] for kernel in of_kernel})
     parts = []
-    for rows, run, place in zip(files, runs, file_places(files), strict=True):
-        sequence_codes = match_sequences(rows, list(sequence_of), selected, place, notes)
-        parts.append(_with_kernels(rows, run, sequence_codes, names, by_shape=by_shape))
+    for rows, place in zip(files, file_places(files), strict=True):
+        if manifest is not None and len(selected) == 1 and _is_of_one(rows):
+            # An export is of one process and device, whatever number these had when it was run.
+            sequence_codes = np.full(len(rows), selected[0], dtype=np.int64)
+        else:
+            sequence_codes = match_sequences(rows, list(sequence_of), selected, place, notes)
+        parts.append(_with_kernels(rows, _run_of(manifest, rows), sequence_codes, names, by_shape=by_shape))
     ids = [np.full(len(part.rows), -1, dtype=np.int64) for part in parts]
-    told = set()
-    for file, kernel, rows_matched, of_drawn in _match(parts, of_kernel):
+    matched_kernels = set()
+    for file, kernel, rows_matched, of_drawn in _match(parts, of_kernel, notes, plan.profile.launches):
         ids[file][rows_matched] = np.array([launch.id for launch in of_kernel[kernel]])[of_drawn]
-        told |= {kernel} if len(rows_matched) else set()
-    lacking = [
+        matched_kernels |= {kernel} if len(rows_matched) else set()
+    unmatched = [
         f"{shortened(names.full(kernel[1]))} ({counted(count, 'row')} for {len(launches)} drawn)"
         for kernel, launches in of_kernel.items()
-        if kernel not in told and (count := sum(len(part.places(kernel)) for part in parts))
+        if kernel not in matched_kernels and (count := sum(len(part.places(kernel)) for part in parts))
     ]
-    if lacking:
-        notes.append(f"rows do not tell which launches they are, so they are left out: {listed(lacking, 4)}")
+    if unmatched:
+        notes.append(
+            f"rows do not tell which launches they are, so they are left out: {listed(unmatched, 4)}"
+        )
     yield from ids
+
+
+def _is_of_one(rows: FeatureRows) -> bool:
+    """Return whether all rows have one process and device, as far as they say."""
+    numbers = [number for number in (rows.process, rows.device) if number is not None]
+    return all((number == number[0]).all() for number in numbers)
 
 
 def _numbers_in(path: str) -> tuple[tuple[int, str], ...]:
@@ -192,53 +223,71 @@ def _with_kernels(
 
 
 def _match(
-    parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]]
+    parts: Sequence[_Rows],
+    of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]],
+    notes: list[str],
+    launches: int,
 ) -> Iterator[tuple[int, _Kernel, IntArray, IntArray]]:
-    """Yield of files and kernels the rows that are drawn launches, and which of the kernel's these are."""
-    occurrences = {
-        kernel: np.array([launch.occurrence for launch in launches]) for kernel, launches in of_kernel.items()
-    }
+    """Yield of files and kernels the rows that are drawn launches, and which of the kernel's these are.
+
+    ``launches``: how many the program has in all.
+    """
     goes_on: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    # Occurrences count the launches of one grid and block.
-    is_counted = {
-        kernel: len({(launch.grid, launch.block) for launch in launches}) == 1
-        and (len(kernel) > _BARE or launches[0].grid is None)
-        for kernel, launches in of_kernel.items()
-    }
     for file, part in enumerate(parts):
         if part.run is not None:
-            for kernel, launches in of_kernel.items():
-                yield (
-                    file,
-                    kernel,
-                    *_match_numbers(part, part.run, kernel, [launch.id for launch in launches]),
-                )
-            continue
-        rows = {kernel: part.places(kernel) for kernel in occurrences if kernel in part.kernels}
-        is_whole = all(len(places) > occurrences[kernel][-1] for kernel, places in rows.items())
-        if part.has_others or is_whole:
-            for kernel, places in rows.items():
-                is_there = (occurrences[kernel] < len(places)) & is_counted[kernel]
-                yield file, kernel, places[occurrences[kernel][is_there]], np.flatnonzero(is_there)
+            for kernel, drawn in of_kernel.items():
+                yield file, kernel, *_match_numbers(part, part.run, kernel, drawn)
+        elif (occurrences := _occurrences_in_whole(part, of_kernel)) is not None:
+            if len(part.rows) < launches:
+                notes.append(f"{part.rows.path} is taken to be of the program from its first launch on")
+            for kernel, numbers in occurrences.items():
+                places = part.places(kernel)
+                is_there = numbers < len(places)
+                yield file, kernel, places[numbers[is_there]], np.flatnonzero(is_there)
         else:
             goes_on[tuple(part.rows.features.metrics)].append(file)
     for files in goes_on.values():
-        for kernel, drawn_numbers in occurrences.items():
+        files.sort(key=lambda file: _numbers_in(parts[file].rows.path))
+        for kernel, drawn in of_kernel.items():
             of_files = {file: parts[file].places(kernel) for file in files if kernel in parts[file].kernels}
-            for file, rows_matched, of_drawn in _match_in_order(of_files, len(drawn_numbers)):
+            for file, rows_matched, of_drawn in _match_in_order(of_files, len(drawn)):
                 yield file, kernel, rows_matched, of_drawn
 
 
-def _match_numbers(part: _Rows, run: _Run, kernel: _Kernel, ids: Sequence[int]) -> tuple[IntArray, IntArray]:
+def _occurrences_in_whole(
+    part: _Rows, of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]]
+) -> dict[_Kernel, IntArray] | None:
+    """Return (m,) the places of drawn launches among the rows of each kernel, of a file of the whole program.
+
+    It is one where it has kernels that the plan does not draw, or more rows of all kernels than the last
+    drawn launch needs; None of another. Kernels whose occurrences do not count rows are left out.
+    """
+    occurrences = {
+        kernel: np.array([launch.occurrence for launch in launches])
+        for kernel, launches in of_kernel.items()
+        # Occurrences count the launches of one grid and block.
+        if len({(launch.grid, launch.block) for launch in launches}) == 1
+        and (len(kernel) > _BARE or launches[0].grid is None)
+        and kernel in part.kernels
+    }
+    has_last = [len(part.places(kernel)) > numbers[-1] for kernel, numbers in occurrences.items()]
+    return occurrences if part.has_others or (has_last and all(has_last)) else None
+
+
+def _match_numbers(
+    part: _Rows, run: _Run, kernel: _Kernel, drawn: Sequence[PlannedLaunch]
+) -> tuple[IntArray, IntArray]:
     """Return the rows that are a kernel's drawn launches, by their numbers in a run, and which these are."""
+    nothing = np.empty(0, dtype=np.int64)
     counted_rows = part.places(kernel)
     if not run.by_size:
-        of_name = [code for code, its in enumerate(part.kernels) if its[:_BARE] == kernel[:_BARE]]
+        of_name = [code for code, other in enumerate(part.kernels) if other[:_BARE] == kernel[:_BARE]]
         counted_rows = np.flatnonzero(np.isin(part.kernel, of_name))
-    of_drawn = np.array(
-        [place for place, launch in enumerate(ids) if launch in run.number_of], dtype=np.int64
-    )
-    rank = np.searchsorted(run.numbers, [run.number_of[ids[place]] for place in of_drawn.tolist()])
+    if len(counted_rows) > len(run.numbers):
+        # More were measured than have these numbers, as where shared memory differs too.
+        return nothing, nothing
+    of_drawn = np.array([place for place, launch in enumerate(drawn) if launch.id in run.number_of], np.int64)
+    rank = np.searchsorted(run.numbers, [run.number_of[drawn[place].id] for place in of_drawn.tolist()])
     of_drawn, rank = of_drawn[rank < len(counted_rows)], rank[rank < len(counted_rows)]
     rows = counted_rows[rank]
     # Of another size than the launch has, the row is not that of the launch.

@@ -83,11 +83,16 @@ class Manifest:
     dirty_percent: IntArray  #: how much of what L2 held before was dirty and is filled clean
     report: tuple[str, ...]  #: what a profiler writes of it is called so; "" where there is no such name
 
+    @property
+    def folder(self) -> Path:
+        """Of the export, or of its process and device."""
+        return Path(self.path).absolute().parent
+
     def report_of(self, path: str) -> str:
         """Return the report that a file or its folder is named for, "" if none: kernel-1-2_counters.csv."""
-        top = Path(self.path).absolute().parent
-        below = Path(path).absolute()
-        names = below.relative_to(top).parts if top in below.parents else below.parts[-2:]
+        place = Path(path).absolute()
+        is_below = self.folder in place.parents
+        names = place.relative_to(self.folder).parts if is_below else place.parts[-2:]
         reports = {name for name in self.report if name}
         of_file = [
             report for name in names for report in reports if re.match(rf"{re.escape(report)}(\W|_|$)", name)

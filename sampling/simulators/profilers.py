@@ -8,8 +8,8 @@ versions count all launches of a function, newer ones those of each grid, block 
 ``--filter-mode per-launch-config`` every version counts the latter, as a plan's occurrences do.
 ncu 2025.3 spells C++ names otherwise than the CUDA libraries do (``f<(int)4>(float *)``, ``[lambda(float)
 (instance 1)]``), so that a kernel is looked for by its function's own name. ``--launch-skip`` and
-``--launch-count`` with ``--filter-mode per-gpu`` count all launches of a device, as a plan's ordinals do: no
-name need agree, but the program is run once a range.
+``--launch-count`` with ``--filter-mode per-gpu`` count all launches of a device, as a plan's ordinals do: to
+measure them no name need agree, but the program is run once a range.
 
 **rocprofv3.** ``--kernel-include-regex`` is searched for in the demangled name; ``--kernel-iteration-range``
 counts the launches of each kernel it matches from 1, whatever their grids and blocks: ``[2],[5-8]``. A plan
@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from shlex import quote
@@ -61,13 +61,13 @@ _CONSTANT = re.compile(
     r"(device__attribute|profiler|numa|nvlink|c2clink|pcie)_|smsp__pcsamp_(interval|buffer|dropped|aggregated)|"
     "launch__.*_(id|config)$"
 )
-#: Numbers of one option: it stays far below what one word of a command may hold
-_MOST_NUMBERS = 2000
+#: Numbers and letters of names of one option: it stays below the 131,071 bytes of a word of a command
+_MOST_NUMBERS, _MOST_LETTERS = 2000, 60_000
 #: A run of the program is taken to be worth measuring so many launches: a framework and a model take half a
 #: minute to start, the passes over a launch a third of a second.
 _A_RUN = 100
-#: A kernel in one size
-_Kernel = tuple[str, tuple[int, int, int] | None, tuple[int, int, int] | None]
+#: Its name, and where launches are counted by size, grid and block
+_Kernel = tuple[object, ...]
 
 
 def _select_metrics(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
@@ -97,19 +97,25 @@ def _split(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """What one run of the program measures: of some kernels all launches that have some numbers.
-
-    Numbers count from 1 the launches of a kernel, or of a kernel of one size; none stands for all launches.
-    """
+    """What one run of the program measures: of some kernels all launches that have some numbers."""
 
     launches: list[PlannedLaunch]
-    numbers: set[int]
-    sizes: set[_Kernel]
+    numbers: set[int]  #: from 1, of the launches of each kernel; none stands for all launches
+    kernels: set[_Kernel]  #: each of one size, or of all sizes where numbers count these together
+    functions: set[str]  #: expressions for the kernels' names, see `own_name`
 
     @property
     def pattern(self) -> str:
-        """An expression for the demangled names of its kernels, or mangled ones that none can be had of."""
-        return function_pattern({launch.name for launch in self.launches})
+        """An expression that finds its kernels' names, in any demangler's spelling.
+
+        It has no colon, which ends a field in ncu.
+        """
+        return rf"(^|\W)({'|'.join(sorted(self.functions))})(\W|$)"
+
+    @property
+    def is_mangled(self) -> bool:
+        """Whether its kernels' mangled names are looked for."""
+        return _is_mangled(self.launches[0].name)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -117,76 +123,67 @@ class Run:
         return merged(self.numbers) if self.numbers else []
 
     @property
-    def measured_ns(self) -> float:
-        """How long what is measured lasts on the device, if kernels have so many launches."""
-        of_size: defaultdict[_Kernel, list[int]] = defaultdict(list)
-        for launch in self.launches:
-            of_size[_kernel_of(launch)].append(launch.duration_ns)
-        repeats = len(self.numbers)
-        return sum((repeats or len(times)) * float(np.mean(times)) for times in of_size.values())
+    def measured(self) -> int:
+        """So many launches are measured at most, if numbers are known."""
+        return len(self.numbers) * len(self.kernels)
 
     @property
-    def measured(self) -> int:
-        """At most so many launches are measured."""
-        return len(self.numbers) * len(self.sizes) or len(self.launches)
+    def measured_ns(self) -> float:
+        """How long these last on the device, as long as the drawn launches in the mean."""
+        return self.measured * float(np.mean([launch.duration_ns for launch in self.launches]))
 
-
-def _kernel_of(launch: PlannedLaunch) -> _Kernel:
-    return launch.name, launch.grid, launch.block
+    def in_vain(self, other: Run) -> float:
+        """Return how many launches more the two measure as one; inf where an option cannot hold both."""
+        numbers, functions = self.numbers | other.numbers, self.functions | other.functions
+        if len(numbers) > _MOST_NUMBERS or sum(map(len, functions)) > _MOST_LETTERS:
+            return math.inf
+        return len(numbers) * len(self.kernels | other.kernels) - self.measured - other.measured
 
 
 def _is_mangled(name: str) -> bool:
     return readable_name(name).startswith(MANGLED)
 
 
-def plan_runs(launches: Iterable[PlannedLaunch], number_of: Mapping[int, int]) -> list[Run]:
+def plan_runs(
+    launches: Iterable[PlannedLaunch], number_of: Mapping[int, int], *, by_size: bool = True
+) -> list[Run]:
     """Return the runs that measure launches by their numbers, by id; without numbers whole kernels.
 
-    A kernel with n numbers joins the run where least is measured in vain, unless that is more than a run of
-    the program is worth. Kernels of which mangled names alone are there have runs of their own.
+    A kernel joins the run where least is measured in vain, unless that is more than a run of the program is
+    worth. Kernels of which mangled names alone are there have runs of their own.
+
+    ``by_size``: whether launches of each size of a kernel have numbers of their own.
     """
-    of_name: defaultdict[str, list[PlannedLaunch]] = defaultdict(list)
+    of_name: defaultdict[str, defaultdict[int, list[PlannedLaunch]]] = defaultdict(lambda: defaultdict(list))
     for launch in launches:
-        of_name[launch.name].append(launch)
+        of_name[launch.name][number_of[launch.id] if number_of else 0].append(launch)
     runs: list[Run] = []
-    for name, of_kernel in of_name.items():
-        numbers = sorted({number_of[launch.id] for launch in of_kernel} if number_of else ())
-        for some in list(_split(numbers)) or [[]]:
-            taken = [launch for launch in of_kernel if not some or number_of[launch.id] in some]
-            alone = Run(taken, {*some}, {_kernel_of(launch) for launch in taken})
-            fitting = [run for run in runs if _is_mangled(run.launches[0].name) == _is_mangled(name)]
-            best = min(fitting, key=lambda run: _in_vain(run, alone), default=None)
-            if best is None or _in_vain(best, alone) > _A_RUN:
-                runs.append(alone)
+    for name, of_number in of_name.items():
+        for numbers in _split(sorted(of_number)):
+            own = [launch for number in numbers for launch in of_number[number]]
+            sizes = {(launch.grid, launch.block) if by_size else () for launch in own}
+            run = Run(own, {*numbers} - {0}, {(name, *size) for size in sizes}, {own_name(name)})
+            candidates = [other for other in runs if other.is_mangled == run.is_mangled]
+            best = min(candidates, key=run.in_vain, default=None)
+            if best is None or run.in_vain(best) > _A_RUN:
+                runs.append(run)
             else:
-                best.launches += alone.launches
-                best.numbers |= alone.numbers
-                best.sizes |= alone.sizes
+                best.launches += run.launches
+                best.numbers |= run.numbers
+                best.kernels |= run.kernels
+                best.functions |= run.functions
     return runs
 
 
-def _in_vain(run: Run, other: Run) -> float:
-    """Return how many launches more two runs measure as one."""
-    together = run.numbers | other.numbers
-    if len(together) > _MOST_NUMBERS:
-        return math.inf
-    return len(together) * len(run.sizes | other.sizes) - run.measured - other.measured if together else 0
+def own_name(name: str) -> str:
+    """Return an expression for a function's own name; what is no letter, digit or underscore is a dot.
 
-
-def function_pattern(names: Collection[str]) -> str:
-    """Return an expression that finds kernels by their functions' own names, in any demangler's spelling.
-
-    It has no colon, which ends a field in ncu; what is no letter, digit or underscore of a name is a dot.
-
-    >>> function_pattern(["void at::f<(int)4>(float *)", "g"])
-    '(^|\\\\W)(f|g)(\\\\W|$)'
+    >>> own_name("void at::f<(int)4>(float *)")
+    'f'
     """
-    functions = set()
-    for name in names:
-        # A character that is no ASCII may be several bytes.
-        ascii_name = re.sub(r"[^\x00-\x7f]+", "\0", short_name(name.removesuffix(".kd")))
-        functions.add(re.sub(r"[^\w\0]", ".", ascii_name, flags=re.ASCII).replace("\0", ".+"))
-    return rf"(^|\W)({'|'.join(sorted(functions))})(\W|$)"
+    # A character that is no ASCII may be several bytes.
+    ascii_name = re.sub(r"[^\x00-\x7f]+", "\0", short_name(name.removesuffix(".kd")))
+    return re.sub(r"[^\w\0]", ".", ascii_name, flags=re.ASCII).replace("\0", ".+")
 
 
 def _profiled(template: str, comment: str, runs: Sequence[str], **values: object) -> str:
@@ -207,7 +204,7 @@ def kernel_ids(runs: Iterable[Run]) -> list[str]:
     """Return the options of ncu for each run by kernel."""
     options = []
     for run in runs:
-        base = "mangled" if _is_mangled(run.launches[0].name) else "demangled"
+        base = "mangled" if run.is_mangled else "demangled"
         kernel_id = f"::regex:{run.pattern}:^({'|'.join(map(str, sorted(run.numbers)))})$"
         mode = f"--filter-mode per-launch-config --kernel-name-base {base}"
         options.append(f"{mode} --kernel-id {quote(kernel_id)}")
@@ -245,6 +242,10 @@ _ROCM_SETS: Mapping[str, tuple[str, ...]] = {
     ),
     "memory": ("FETCH_SIZE", "WRITE_SIZE", "TCC_HIT_sum TCC_MISS_sum", "TCP_TOTAL_CACHE_ACCESSES_sum"),
 }
+_OF_NUMBERS = (
+    "A run takes several kernels, and of each its launches of all numbers that are drawn of one;\n"
+    "manifest.csv tells which launch a row is, by the name of its file or folder.\n"
+)
 # So many counters of a unit are taken to be measured at once.
 _AT_ONCE = 4
 
@@ -267,23 +268,23 @@ def _passes(metrics: Sequence[str]) -> int:
 
 
 def _add_cost(to: Handover, runs: Sequence[Run], passes: int, groups: int = 1) -> None:
-    """Put into the page what measuring takes at least, with some more runs, each once a group of counters."""
+    """Put into the page what measuring takes, with some more runs, each once a group of counters."""
     plan, page = to.plan, to.page
     page["program_runs"] = program_runs = page.get("program_runs", 0) + groups * len(runs)
     page["measured"] = measured = page.get("measured", 0) + sum(run.measured for run in runs)
     page["measured_ns"] = page.get("measured_ns", 0.0) + groups * passes * sum(
         run.measured_ns for run in runs
     )
-    least_s = (program_runs * plan.total_duration_ns + page["measured_ns"]) / 1e9
-    drawn = len(plan.drawn)
-    launches = f"each of {counted(drawn, 'launch', 'launches')}"
-    if measured > drawn:
-        launches = f"at most {measured:,} launches, of which the plan draws {drawn:,}"
-    over = f"{counted(passes, 'pass', 'passes')} over {launches}"
-    words = (
-        f"It takes {counted(program_runs, 'run')} of the program and about {over}: {least_s:.3g} s of the "
-        "GPU's time, beside what the host does and saves between passes."
-    )
+    times, drawn = counted(program_runs, "run"), f"{len(plan.drawn):,}"
+    if measured:
+        over = f"{counted(passes, 'pass', 'passes')} over at most {counted(measured, 'launch', 'launches')}"
+        about_s = (program_runs * plan.total_duration_ns + page["measured_ns"]) / 1e9
+        words = (
+            f"It takes {times} of the program and about {over}, of which the plan draws {drawn}: about "
+            f"{about_s:.3g} s of the GPU's time, beside what the host does and saves between passes."
+        )
+    else:
+        words = f"It takes {times} of the program, and measures all launches of the kernels drawn."
     page["cost"] = f"{fill(words, 106)}\n" if to.choices.metric_set is not None else ""
 
 
@@ -338,7 +339,7 @@ NCU = Simulator(
 
 def filters(run: Run) -> str:
     """Return the options of rocprofv3 for a run; where iterations are not known, for whole kernels."""
-    spelt = "--mangled-kernels " if _is_mangled(run.launches[0].name) else ""
+    spelt = "--mangled-kernels " if run.is_mangled else ""
     text = ",".join(f"[{range_text(bounds)}]" for bounds in run.ranges)
     chosen = f" --kernel-iteration-range {quote(text)}" if text else ""
     return f"{spelt}--kernel-include-regex {quote(run.pattern)}{chosen}"
@@ -378,18 +379,19 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
 
 
 def _for_rocm(to: Handover, tool: str, options_of: Callable[[Run], str]) -> None:
-    if "known" not in to.page:
-        to.page["known"], why_not = iterations(to.plan)
-        launches = counted(len(to.plan.drawn), "launch", "launches")
-        unknown = template("rocprofv3/unknown.txt", launches=launches, why=why_not) if why_not else ""
+    if "iterations" not in to.page:
+        to.page["iterations"], why_not = iterations(to.plan)
+        drawn = counted(len(to.plan.drawn), "launch", "launches")
+        unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not)
+        to.page["which"] = unknown if why_not else _OF_NUMBERS
         if why_not and to.choices.tell is not None:
             to.choices.tell(f"all launches of the drawn kernels are to be measured: {why_not}")
-        to.page["unknown"] = unknown
-    iteration = to.page["known"]
+    iteration = to.page["iterations"]
     groups = [f"--pmc {group} " for group in _metrics_of(to.choices, _ROCM_SETS)] or [""]
     measures = to.page["measures"] = "" if to.choices.metric_set else "--pmc SQ_WAVES "
     for suffix, shard in to.part.files():
-        runs = plan_runs([step.launch for step in shard if step.launch is not None], iteration)
+        launches = [step.launch for step in shard if step.launch is not None]
+        runs = plan_runs(launches, iteration, by_size=False)
         # One option holds for all of a run, and one group of counters.
         lines = [
             f"{report}{f'-{number}' if len(groups) > 1 else ''} {group}{options_of(run)} --"

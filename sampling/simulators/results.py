@@ -84,6 +84,10 @@ class _Place(NamedTuple):
         return self.row not in self.run.missing
 
 
+#: What simulators and profilers leave below a folder of results
+_WRITTEN = frozenset({".log", ".csv", ".db"})
+
+
 def read_result_files(
     plan: PlanFile,
     paths: Sequence[str],
@@ -127,13 +131,23 @@ def read_result_files(
 
 
 def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Return files of results and manifests, a folder of `run` replaced by what its launches wrote."""
+    """Return files of results and manifests, folders of runs and exports replaced by what was written there.
+
+    Raises ProfileError where nothing was.
+    """
     files, lists = [], list(manifests)
     for path in paths:
-        if (Path(path) / "results").is_dir():
-            results = (Path(path) / "results").iterdir()
-            files += sorted(str(result) for result in results if result.suffix in (".log", ".csv"))
-            lists += map(str, manifests_in(Path(path)))
+        folder = Path(path).parent if Path(path).name == "results" else Path(path)
+        if (folder / "results").is_dir():
+            written = sorted(
+                str(file)
+                for file in (folder / "results").rglob("*")
+                if file.suffix in _WRITTEN and not file.name.endswith("agent_info.csv")
+            )
+            if not written:
+                raise ProfileError("has no results yet", path=path, remedy="run what is in it first")
+            files += written
+            lists += map(str, manifests_in(folder))
         else:
             files.append(path)
             # Where the scripts of an export for a profiler leave what it writes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import re
 import shlex
 import sqlite3
@@ -25,7 +26,7 @@ from sampling.readers import rocm_counters
 from sampling.readers.registry import read_profile
 from sampling.simulators import profilers
 from sampling.simulators.export import ExportChoices, run_parts
-from sampling.simulators.manifest import REPORT, manifest_text
+from sampling.simulators.manifest import REPORT, manifest_text, read_manifest
 from sampling.simulators.registry import export_plan, opened
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of
@@ -151,6 +152,135 @@ def test_a_report_that_was_moved_from_its_export_needs_its_manifest(tmp_path: Pa
     manifests = [str(tmp_path / "export" / "manifest.csv")]
     results = read_result_files(plan, [moved], manifests=manifests)
     assert results.metrics[SECTORS].tolist() == [sectors(3), sectors(30)]
+
+
+GEMM = [ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel == PROGRAM[0]]
+
+
+def of_whole_program(plan: PlanFile) -> PlanFile:
+    """The plan, of a profile with all launches of the program."""
+    return replace(plan, profile=replace(plan.profile, launches=len(PROGRAM)))
+
+
+def test_of_an_export_in_an_export_the_nearest_manifest_counts(tmp_path: Path) -> None:
+    """As after a top-up that was exported from within the first export's folder."""
+    plan = replace(drawn_plan([GEMM[1], GEMM[4]]), simulated=(GEMM[4],))
+    paths = []
+    for folder, ordinal in ((tmp_path / "first", GEMM[4]), (tmp_path / "first" / "more", GEMM[1])):
+        options = exported(folder, drawn_plan([ordinal]))["kernel-1"]
+        paths.append(page(folder / "results" / "kernel-1.csv", profiled_by(options)))
+    assert counted_sectors(plan, paths) == {ordinal: sectors(ordinal) for ordinal in (GEMM[1], GEMM[4])}
+
+
+def test_more_launches_than_have_the_numbers_are_left_out(tmp_path: Path) -> None:
+    """ncu counts launches with other shared memory by themselves, so that a number comes several times."""
+    other = next(ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel[0] == 2)
+    plan = drawn_plan([GEMM[2], GEMM[5], other])
+    exported(tmp_path, plan)
+    rows = sorted([GEMM[2], GEMM[3], GEMM[5], GEMM[6], other])
+    results = read_result_files(plan, [page(tmp_path / "results" / "kernel-1.csv", rows)])
+    assert results.ids.tolist() == [other]
+    assert any("rows do not tell which launches they are" in note for note in results.notes)
+
+
+def test_a_page_that_began_later_is_said_to_be_taken_from_the_start(tmp_path: Path) -> None:
+    plan = of_whole_program(drawn_plan([0, 6]))
+    path = page(tmp_path / "window.csv", range(15, len(PROGRAM)))
+    (note,) = (note for note in read_result_files(plan, [path]).notes if path in note)
+    assert note.endswith("is taken to be of the program from its first launch on")
+    whole = page(tmp_path / "whole.csv", range(len(PROGRAM)))
+    assert not any(whole in note for note in read_result_files(plan, [whole]).notes)
+
+
+def test_a_page_of_all_launches_is_taken_for_a_plan_that_was_topped_up(tmp_path: Path) -> None:
+    plan = of_whole_program(replace(drawn_plan([3, 30]), simulated=(3,)))
+    path = page(tmp_path / "kernel-1.csv", range(len(PROGRAM)))
+    assert counted_sectors(plan, [path]) == {3: sectors(3), 30: sectors(30)}
+    with pytest.raises(ProfileError, match="topped up"):
+        read_result_files(plan, [page(tmp_path / "some.csv", range(len(PROGRAM) - 1))])
+
+
+def two_ranks(ordinals: Sequence[int]) -> PlanFile:
+    """A plan that draws these launches of either of two processes, both on device 0."""
+    plan = drawn_plan(ordinals)
+    strata = [
+        replace(
+            stratum,
+            launches=tuple(
+                replace(launch, process=rank, id=launch.id + rank * len(PROGRAM))
+                for launch in stratum.launches
+            ),
+        )
+        for rank in (0, 1)
+        for stratum in plan.strata
+    ]
+    return plan_of(*strata, method="root")
+
+
+def test_several_reports_of_an_export_are_all_of_its_process(tmp_path: Path) -> None:
+    """The process has another number in each run of the program."""
+    plan = two_ranks([3, 4, 30])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profilers, "_A_RUN", 0)
+        files = {name: str(content) for name, content in export_plan(plan, "ncu", ExportChoices())}
+    paths = []
+    for name, script in files.items():
+        if not name.endswith("/run.sh"):
+            continue
+        folder = tmp_path / Path(name).parent / "results"
+        folder.mkdir(parents=True)
+        (folder.parent / "manifest.csv").write_text(files[f"{Path(name).parent}/manifest.csv"])
+        reports = re.findall(r"^profile ([\w-]+) (.*)", script, re.MULTILINE)
+        assert len(reports) > 1
+        paths += [page(folder / f"{report}.csv", profiled_by(options)) for report, options in reports]
+    results = read_result_files(plan, paths)
+    assert results.metrics[SECTORS].tolist() == [sectors(ordinal) for ordinal in (3, 4, 30)] * 2
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_pages_of_ranks_go_in_the_order_in_which_they_are_given(tmp_path: Path, is_reversed: bool) -> None:
+    paths = [page(tmp_path / "b.csv", [GEMM[0]]), page(tmp_path / "a.csv", [GEMM[1]])]
+    values = [sectors(GEMM[0]), sectors(GEMM[1])]
+    results = read_result_files(two_ranks([GEMM[0]]), paths[::-1] if is_reversed else paths)
+    assert results.metrics[SECTORS].tolist() == (values[::-1] if is_reversed else values)
+
+
+@pytest.mark.parametrize("name", ["kernel-1.csv.gz", "kernel-1/pmc_perf.csv", "kernel-1_results.csv"])
+def test_a_manifest_that_is_given_tells_a_report_wherever_it_lies(tmp_path: Path, name: str) -> None:
+    plan = drawn_plan([3, 30])
+    options = exported(tmp_path / "export", plan)["kernel-1"]
+    path = tmp_path / "elsewhere" / name
+    path.parent.mkdir(parents=True)
+    content = Path(page(tmp_path / "page.csv", profiled_by(options))).read_bytes()
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    results = read_result_files(plan, [str(path)], manifests=[str(tmp_path / "export" / "manifest.csv")])
+    assert results.metrics[SECTORS].tolist() == [sectors(3), sectors(30)]
+    with pytest.raises(ProfileError, match="named as a report of an export is"):
+        read_result_files(plan, [str(path)])
+
+
+def test_a_report_is_told_from_one_whose_name_begins_like_it(tmp_path: Path) -> None:
+    """Of shards, reports have two numbers; of one shard, groups of counters are numbered too."""
+    (part,) = run_parts(drawn_plan([3, 30]), ExportChoices())
+    report = {3: "kernel-1", 30: "kernel-1-1"}
+    text = manifest_text(part, {3: 1, 30: 1}, "", {REPORT: report})
+    (tmp_path / "manifest.csv").write_text(text)
+    with opened([str(tmp_path / "manifest.csv")], "manifest") as (files, _):
+        manifest = read_manifest(files[0])
+    names = ("kernel-1.csv", "kernel-1-1.csv", "kernel-1-1_counters.csv", "kernel-12.csv", "x.csv")
+    found = [manifest.report_of(str(tmp_path / "results" / name)) for name in names]
+    assert found == ["kernel-1", "kernel-1-1", "kernel-1-1", "", ""]
+
+
+def test_a_folder_of_results_is_what_was_written_there(tmp_path: Path) -> None:
+    plan = drawn_plan([3, 30])
+    options = exported(tmp_path, plan)["kernel-1"]
+    with pytest.raises(ProfileError, match="has no results yet"):
+        read_result_files(plan, [str(tmp_path)])
+    page(tmp_path / "results" / "kernel-1.csv", profiled_by(options))
+    (tmp_path / "results" / "kernel-1_agent_info.csv").write_text("Node_Id,Agent\n1,gfx90a\n")
+    for folder in (tmp_path, tmp_path / "results"):
+        assert counted_sectors(plan, [str(folder)]) == {3: sectors(3), 30: sectors(30)}
 
 
 @given(draws)
@@ -313,6 +443,30 @@ def test_a_run_of_rocm_has_launches_of_all_numbers_of_every_kernel(name: str, tm
     results = read_result_files(drawn_plan(drawn), [write(path, measured)])
     assert results.ids.tolist() == drawn
     assert results.metrics["SQ_WAVES"].tolist() == [sectors(ordinal) for ordinal in drawn]
+
+
+def test_a_row_of_another_size_than_its_launch_has_is_not_taken(tmp_path: Path) -> None:
+    (part,) = run_parts(drawn_plan([3, 8]), ExportChoices())
+    (tmp_path / "results").mkdir()
+    numbers = {3: 1, 8: 1}
+    text = manifest_text(part, numbers, "", {REPORT: dict.fromkeys(numbers, "kernel-1")})
+    (tmp_path / "manifest.csv").write_text(text)
+    other = next(ordinal for ordinal in range(60) if PROGRAM[ordinal] == (PROGRAM[3][0], 1 - PROGRAM[3][1]))
+    path = rocm_long(tmp_path / "results" / "kernel-1.csv", [other, 8])
+    results = read_result_files(drawn_plan([3, 8]), [path])
+    assert results.ids.tolist() == [8]
+
+
+def test_of_kernels_without_axes_drawn_rows_alone_are_told_by_their_order(tmp_path: Path) -> None:
+    """Two grids of one product are one kernel to ROCm, whose occurrences the plan counts by grid."""
+    grids = ((8, 1, 1), (4, 2, 1))
+    rows = [launch(ordinal, 0, "scan", grid=grid) for ordinal, grid in zip((3, 8), grids, strict=True)]
+    plan = plan_of(stratum("scan", 2, 100.0, 0.0, rows), method="root")
+    head = f"{_HEAD},Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp"
+    lines = [f"{number},Agent 4,9,1024,scan,128,16,SQ_WAVES,{number},50,150" for number in (4, 9)]
+    path = tmp_path / "c.csv"
+    path.write_text("\n".join([head, *lines]) + "\n")
+    assert read_result_files(plan, [str(path)]).metrics["SQ_WAVES"].tolist() == [4, 9]
 
 
 def test_counters_of_several_recordings_in_one_database_are_each_their_own(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from msgspec import structs
 import sampling
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.profilers import Run, function_pattern, iterations, kernel_ids, plan_runs
+from sampling.simulators.profilers import Run, iterations, kernel_ids, plan_runs
 from tests.sampling.simulators.conftest import Write, launch, program, shell
 
 #: What a stand-in for ncu is started with, one word a line, and a line for its end.
@@ -49,7 +50,7 @@ def test_a_run_takes_several_kernels_with_occurrences_from_1(
 
 
 def measured(runs: list[Run]) -> int:
-    return sum(len(run.numbers) * len(run.sizes) for run in runs)
+    return sum(len(run.numbers) * len(run.kernels) for run in runs)
 
 
 @given(
@@ -100,6 +101,27 @@ def test_names_that_stay_mangled_are_looked_for_as_such_and_many_numbers_are_spl
     assert r"--kernel-name-base mangled --kernel-id '::regex:(^|\W)(_Zbad)(\W|$):^(1|2|3|" in first
     assert first.endswith("|2000)$'")
     assert second.endswith(":^(2001)$'")
+
+
+def test_mangled_names_and_others_have_runs_of_their_own() -> None:
+    """ncu looks for the names of a run in one spelling."""
+    launches = [launch(0, 0, "_Zbad"), launch(1, 0, "f"), launch(2, 0, "_Z1gv")]
+    runs = plan_runs(launches, dict.fromkeys(range(3), 1))
+    assert [sorted(launch.id for launch in run.launches) for run in runs] == [[0], [1, 2]]
+
+
+def test_the_names_of_a_run_fit_into_a_word_of_a_command() -> None:
+    launches = [launch(place, 0, f"triton_{'fused_' * 12}{place}") for place in range(3000)]
+    options = kernel_ids(plan_runs(launches, dict.fromkeys(range(3000), 1)))
+    # The most bytes that Linux takes in one.
+    assert max(len(word) for option in options for word in shlex.split(option)) < 131_072
+
+
+def test_launches_of_all_sizes_are_measured_once_where_numbers_count_these_together() -> None:
+    launches = [launch(place, 0, "f", grid=(place + 1, 1, 1)) for place in range(4)]
+    numbers = {place: place + 1 for place in range(4)}
+    assert plan_runs(launches, numbers)[0].measured == 16
+    assert plan_runs(launches, numbers, by_size=False)[0].measured == 4
 
 
 def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -188,7 +210,8 @@ def test_dispatches_of_rocprof_compute_count_from_0_within_a_kernel(
 
 @pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f.kd", "ns::f<4>(float*)", "_Z1fi"])
 def test_a_kernel_is_found_in_any_spelling(name: str) -> None:
-    pattern = re.compile(function_pattern([name, "other"]))
+    (run,) = plan_runs([launch(0, 0, name), launch(1, 0, "other")], {0: 1, 1: 1})
+    pattern = re.compile(run.pattern)
     assert all(pattern.search(text) for text in ("f", "f.kd", "void (anonymous namespace)::f<(int)4>(X)"))
     assert not any(pattern.search(text) for text in ("xf(int)", "fx", "f_2<int>()", "void g<f4>()"))
 
@@ -227,7 +250,10 @@ def test_a_set_is_what_the_script_measures_and_the_page_says_what_it_takes(
     # Of three kernels the launches 1, 2, 5 and 6; four counters of a unit at once.
     said = " ".join(files["README.txt"].split())
     of_them = "at most 12 launches, of which the plan draws 5"
-    assert f"It takes 1 run of the program and about 1 pass over {of_them}: " in said
+    # A run of 14 us, and 12 launches that last 1,260 ns in the mean of those drawn.
+    about_s = (ten.profile.total_duration_ns + 12 * 1260) / 1e9
+    cost = f"about 1 pass over {of_them}: about {about_s:.3g} s of the GPU's time"
+    assert f"It takes 1 run of the program and {cost}" in said
     shared = written(ten, "ncu", metric_set="memory", shards=2)["README.txt"]
     assert "It takes 2 runs of the program" in " ".join(shared.split())
     assert "It takes" not in written(ten, "ncu")["README.txt"]
