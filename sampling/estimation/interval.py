@@ -195,6 +195,17 @@ def moments(sample: Sample, y: FloatArray) -> Moments:
     return Moments(*of_strata, x_mean, y_mean, sums(dx * dx), sums(dx * dy), sums(dy * dy))
 
 
+class SeenSpread(Record, frozen=True):
+    """What the sample says of the spread that the plan declared: r, D and p."""
+
+    variance_ratio: Amount
+    degrees_of_freedom: Amount
+    share: Fraction
+    #: How much of the interval rests on what was declared, 4 / (4 + D).
+    declared_share: Fraction
+    exceeds: bool
+
+
 class Interval(NamedTuple):
     """How far a total may be off, and what moved the factor; (...,) where nothing else is said."""
 
@@ -218,6 +229,16 @@ class Interval(NamedTuple):
     def half_width(self, confidence: float) -> FloatArray:
         """Return (...,) t times the standard deviation; NaN where there is no interval."""
         return np.asarray(student_t(confidence, self.effective_df) * np.sqrt(self.stratum_var.sum(axis=-1)))
+
+    @property
+    def seen(self) -> SeenSpread | None:
+        """The same of one total; None where no launch was left out."""
+        if not np.isfinite(self.effective_df):
+            return None
+        df = float(self.observed_df)
+        declared_share = PRIOR_DF / (PRIOR_DF + df)
+        ratio, share, exceeds = float(self.variance_ratio), float(self.observed_share), bool(self.exceeds)
+        return SeenSpread(ratio, df, share, declared_share, exceeds)
 
 
 def interval(
@@ -319,17 +340,6 @@ def _interval(
     return Interval(stratum_var, declared, nu, factor, ratio, effective_df, share, exceeds, cv_squared, df)
 
 
-class SeenSpread(Record, frozen=True):
-    """What the sample says of the spread that the plan declared: r, D and p."""
-
-    variance_ratio: Amount
-    degrees_of_freedom: Amount
-    share: Fraction
-    #: How much of the interval rests on what was declared, 4 / (4 + D).
-    declared_share: Fraction
-    exceeds: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A total over all launches, estimated from the simulated ones."""
@@ -351,6 +361,8 @@ class Estimate:
     launches_missing: int
     #: None where there is no interval, or no launch was left out.
     seen: SeenSpread | None
+    #: Why there is no interval, which is in the notes too; None where there is one, or results are missing.
+    refusal: str | None
     notes: tuple[str, ...]
 
     @property
@@ -372,7 +384,12 @@ class Estimate:
 
 
 def estimate(
-    sample: Sample, metric: str, confidence: float = 0.95, *, topped_up_to: float | None = None
+    sample: Sample,
+    metric: str,
+    confidence: float = 0.95,
+    *,
+    topped_up_to: float | None = None,
+    strata: BoolArray | None = None,
 ) -> Estimate:
     """Return the total of a metric over all launches, by the ratio estimator, with its interval.
 
@@ -383,11 +400,11 @@ def estimate(
     ----------
     topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
         for sampling stopped where it was narrow, which is partly chance.
+    strata : (s,) whose own total it is, as that of a group in `estimate_groups`; None: of all.
     """
     measured, has_result = select_durations(sample, metric)
-    uncertainty = interval(moments(measured, measured.y[:, 0]), is_counter=measured.is_counter)
-    everywhere = np.full(len(has_result), True)
-    return _estimate(sample, has_result, measured, uncertainty, everywhere, metric, confidence, topped_up_to)
+    whole = interval(moments(measured, measured.y[:, 0]), is_counter=measured.is_counter)
+    return _estimate(sample, has_result, measured, whole, strata, metric, confidence, topped_up_to)
 
 
 def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> dict[int, Estimate]:
@@ -397,81 +414,86 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     metric are left out; errors as of `estimate`.
     """
     measured, has_result = select_durations(sample, metric)
-    strata, is_counter = moments(measured, measured.y[:, 0]), measured.is_counter
-    factor, estimates = interval(strata, is_counter=is_counter).factor, {}
-    for group in np.unique(strata.group).tolist():
-        rows = strata.group == group
-        uncertainty = interval(strata, prior_factor=factor, rows=rows, is_counter=is_counter)
-        estimates[group] = _estimate(
-            sample, has_result, measured, uncertainty, sample.group == group, metric, confidence
-        )
-    return estimates
+    whole = interval(moments(measured, measured.y[:, 0]), is_counter=measured.is_counter)
+    return {
+        group: _estimate(sample, has_result, measured, whole, sample.group == group, metric, confidence)
+        for group in np.unique(measured.group).tolist()
+    }
 
 
 def _estimate(
     sample: Sample,
     has_result: BoolArray,
     measured: Sample,
-    uncertainty: Interval,
-    is_asked: BoolArray,
+    whole: Interval,
+    strata: BoolArray | None,
     metric: str,
     confidence: float,
     topped_up_to: float | None = None,
 ) -> Estimate:
-    """Return the estimate of the total of the strata that ``is_asked`` (s,) tells, by those with a result."""
-    strata = moments(measured, measured.y[:, 0])
-    nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
+    """Return the estimate of the total of all strata, or of some (s,), by those with a result."""
+    shown, uncertainty = moments(measured, measured.y[:, 0]), whole
+    is_asked = np.full(len(has_result), True) if strata is None else strata
+    rows, emptied = is_asked[has_result], is_asked & ~has_result
+    if strata is not None:
+        is_counter = measured.is_counter
+        uncertainty = interval(shown, prior_factor=whole.factor, rows=rows, is_counter=is_counter)
     stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
-    stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
+    stratum_total[has_result], samples[has_result] = shown.totals, shown.samples
     missing = sample.count(np.maximum(sample.planned - samples, 0) * is_asked)
-    missing_x, all_x = (
-        float(np.dot(sample.launches[mask], sample.mean_x[mask])) for mask in (emptied, is_asked)
-    )
-    share = missing_x / all_x if all_x else 0.0
-    total = float(strata.totals[rows].sum())
+    time = sample.launches * sample.mean_x
+    share = float(time[emptied].sum() / time[is_asked].sum()) if time[is_asked].any() else 0.0
+    total = float(shown.totals[rows].sum())
     half_width = float(uncertainty._replace(stratum_var=uncertainty.stratum_var[rows]).half_width(confidence))
     if topped_up_to is not None and half_width > 0:
         half_width = max(half_width, topped_up_to * total)
-    notes, observed = [], None
-    if np.isnan(nu) or (measured.is_counter and total == 0 and nu < np.inf):
-        nu = np.nan
-        notes.append("no interval: a total of 0 says nothing of the launches that were left out")
-    elif measured.is_counter and few_carry(
-        strata, uncertainty.cv_squared, rows, (sample.launches * sample.mean_x)[has_result]
-    ):
-        nu = np.nan
-        notes.append(f"no interval: {_carriers(measured, strata, rows)}")
-    elif np.isfinite(nu):
-        observed_df = float(uncertainty.observed_df)
-        rests = PRIOR_DF / (PRIOR_DF + observed_df)
-        observed = SeenSpread(
-            float(uncertainty.variance_ratio),
-            observed_df,
-            float(uncertainty.observed_share),
-            rests,
-            bool(uncertainty.exceeds),
-        )
+    is_incomplete, notes = bool(emptied.any()), []
+    refusal = None if is_incomplete else _refusal(measured, shown, uncertainty, rows, time[has_result])
+    if refusal is not None:
+        notes.append(without_interval(refusal))
     if missing:
         launches = counted(missing, "launch", "launches")
         notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")
-    if emptied.any():
+    if is_incomplete:
         lacking = counted(int(emptied.sum()), "stratum", "strata")
         notes.append(f"incomplete: {lacking} without any result, {100 * share:.3g} % of the profile's time")
-        total, nu, observed = np.nan, np.nan, None
-    has_interval = not np.isnan(nu)
+        total = np.nan
+    has_interval = not is_incomplete and refusal is None
     return Estimate(
         metric=metric,
         total=total,
-        low=max(0.0, total - half_width) if has_interval else None,
+        low=max(min(total, 0.0), total - half_width) if has_interval else None,
         high=total + half_width if has_interval else None,
         confidence=confidence,
-        degrees_of_freedom=nu if has_interval else None,
+        degrees_of_freedom=float(uncertainty.effective_df) if has_interval else None,
         stratum_total=stratum_total[is_asked],
         share_missing=share,
         launches_missing=missing,
-        seen=observed,
+        seen=uncertainty.seen if has_interval else None,
+        refusal=refusal,
         notes=tuple(notes),
     )
+
+
+def without_interval(refusal: str) -> str:
+    """Return that there is no interval, and why, as notes and reasons have it."""
+    return f"no interval: {refusal}"
+
+
+def _refusal(
+    measured: Sample, shown: Moments, uncertainty: Interval, rows: BoolArray, time: FloatArray
+) -> str | None:
+    """Return why the total of ``rows`` (s,) of so much ``time`` (s,) has no interval; None: it has one."""
+    total, nu = shown.totals[rows].sum(), uncertainty.effective_df
+    if np.isposinf(nu):
+        return None
+    if np.isnan(nu) or (measured.is_counter and total == 0):
+        return "a total of 0 says nothing of the launches that were left out"
+    if not measured.is_counter:
+        return None
+    if total < 0:
+        return "a total below 0 has none"
+    return _carriers(measured, shown, rows) if few_carry(shown, uncertainty.cv_squared, rows, time) else None
 
 
 def few_carry(strata: Moments, cv_squared: FloatArray, rows: BoolArray, time: FloatArray) -> bool:

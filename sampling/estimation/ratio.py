@@ -24,6 +24,7 @@ from sampling.estimation.interval import (
     residual_interval,
     residuals,
     select_durations,
+    without_interval,
 )
 from sampling.text import counted
 
@@ -44,6 +45,8 @@ class Ratio(NamedTuple):
     #: that the profile recorded. None of a ratio of two totals.
     unit: str = ""
     weight: str | None = None
+    #: Whether it is the quotient of the totals of what it is made of, and not a mean that is weighted.
+    is_exact: bool = True
 
 
 def ratio_of_totals(
@@ -65,9 +68,7 @@ def ratio_of_totals(
     ``strata`` (s,): of these strata alone, where counters vary as they do in all. ``is_share``: A is the part
     of the time B in which something holds, which few launches cannot carry as they can a counter.
     """
-    strata = np.full(len(sample.launches), True) if strata is None else strata
-    part = sample.part(strata)
-    above, below = (estimate(part, metric, confidence) for metric in (numerator, denominator))
+    above, below = (estimate(sample, name, confidence, strata=strata) for name in (numerator, denominator))
     if above.is_incomplete or below.is_incomplete:
         return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
     if not below.total > 0:
@@ -75,9 +76,11 @@ def ratio_of_totals(
     ratio = above.total / below.total
     if not above.total > 0:
         return Ratio(name, ratio)
-    refused = [total.notes[0] for total in (above, below) if total.low is None]
-    if refused and not is_share:
-        return Ratio(name, ratio, refused[0])
+    refusal = above.refusal or below.refusal
+    if refusal is not None and not is_share:
+        return Ratio(name, ratio, without_interval(refusal))
+    strata = np.full(len(sample.launches), True) if strata is None else strata
+    part = sample.part(strata)
     has_a, has_b = (~np.isnan(part.values(metric)) for metric in (numerator, denominator))
     reason = None
     if np.array_equal(has_a, has_b):

@@ -15,18 +15,18 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.total import PlanEstimate, compared_keys, quotient
 from sampling.features.counters import OPERATIONS, TIMES
 from sampling.plan.plan_file import PlanFile
 from sampling.record import Amount, Bounds, Count, Fraction, Quantity, Record
+from sampling.strata.satterthwaite import divide
 from sampling.text import Wording
 
 _NVIDIA = re.compile(
@@ -108,22 +108,17 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
     key_of = np.array(compared_keys(estimate.plan))
     profiled_ns = np.array([stratum.size * stratum.mean_ns for stratum in estimate.plan.strata])
 
-    def point(key: str, strata: BoolArray) -> RooflinePoint:
-        share = float(profiled_ns[strata].sum() / max(profiled_ns.sum(), 1))
+    def point(key: str, strata: BoolArray | None = None) -> RooflinePoint:
+        share = 1.0 if strata is None else float(profiled_ns[strata].sum() / max(profiled_ns.sum(), 1))
         place = (_quotient(estimate, columns, "operations", below, strata) for below in ("bytes", "time"))
         return RooflinePoint(key, min(share, 1.0), *place)
 
     largest = sorted({*key_of.tolist()}, key=lambda key: (-profiled_ns[key_of == key].sum(), key))[:kernels]
-    groups = []
-    for key in largest:
-        # Launches of some may lack a counter.
-        with suppress(AnalysisError):
-            groups.append(point(key, key_of == key))
     return RooflineSummary(
         peak_operations,
         peak_bytes,
-        point("", np.ones(len(key_of), dtype=np.bool_)),
-        groups,
+        point(""),
+        [point(key, key_of == key) for key in largest],
         len({*key_of.tolist()}),
         _uncounted({*_counted_operations(metrics, columns["time"])}),
         _shares(estimate, columns, bounds),
@@ -171,8 +166,11 @@ def _quotient(
 
 
 def _shares(estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: Iterable[str]) -> Bounds:
-    """Return the share of the time of each bound, which is 1 at most."""
-    shares = {name: _quotient(estimate, columns, name, "time", is_share=True) for name in bounds}
+    """Return the share of the time of each bound, which is 1 at most; of none where no launch tells it."""
+    try:
+        shares = {name: _quotient(estimate, columns, name, "time", is_share=True) for name in bounds}
+    except NoMetricError:
+        return {}
     return {
         name: share if share.high is None else structs.replace(share, high=min(share.high, 1.0))
         for name, share in shares.items()
@@ -278,7 +276,8 @@ def _bound_times(
         if peak_operations is None or peak_bytes is None or not columns.keys() >= _PROBLEMS.keys():
             return {}
         pairs = ((columns["bytes"], peak_bytes), (columns["operations"], peak_operations))
-        shares = [100 * values / columns["time"] / peak for values, peak in pairs]
+        # What takes no time has no share of it, whatever bounds that.
+        shares = [100 * divide(values, columns["time"] * peak, 0.0) for values, peak in pairs]
     memory, compute = (np.asarray(share) for share in shares)
     is_known, waits = ~np.isnan(memory + compute), np.maximum(memory, compute) < _BUSY
     kinds: dict[str, BoolArray] = {

@@ -18,7 +18,14 @@ from msgspec import structs
 from sampling.arrays import BoolArray
 from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
-from sampling.estimation.interval import COSTS, Estimate, Sample, estimate, estimate_groups
+from sampling.estimation.interval import (
+    COSTS,
+    Estimate,
+    Sample,
+    estimate,
+    estimate_groups,
+    without_interval,
+)
 from sampling.estimation.ratio import Ratio, ratio_of_totals
 from sampling.features.counters import adds_up, is_of_device, weight_of
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
@@ -55,10 +62,9 @@ POOLED = (
     "the plan pools small kernels that last alike, whose counters differ: intervals of counters beside time "
     "and cycles are wide, and may yet be too narrow; plan with `sample --for counters`"
 )
-#: Of means that are no quotients of what they are made of
-WEIGHTED = "mean weighted by"
 _MEASURE_TIME = "measure their time too, as gpu__time_duration.sum"
-NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
+_PICKED = "the plan's launches were picked, not drawn at random"
+NOT_RANDOM = without_interval(_PICKED)
 
 
 class IntervalParts(Record, frozen=True):
@@ -245,8 +251,8 @@ def _counter_notes(plan: PlanFile, totals: Sequence[Estimate], ratios: Sequence[
     """Return how far intervals of counters can be trusted, and why some have none."""
     if not plan.is_random or not {total.metric for total in totals} - {*COSTS, INSTRUCTIONS}:
         return []
-    values = [(total.total, total.low) for total in totals] + [(mean.ratio, mean.low) for mean in ratios]
-    is_refused = any(value and low is None for value, low in values)
+    is_refused = any(total.refusal and total.total for total in totals)
+    is_refused |= any(mean.ratio and mean.low is None for mean in ratios)
     # Kernels that last alike need not count alike, and two launches of a pool do not show it.
     is_pooled = any(stratum.pooled for stratum in plan.strata)
     return [*([FEW_CARRY] if is_refused else []), *([POOLED] if is_pooled else [])]
@@ -404,6 +410,7 @@ def _picked_total(
         share_missing=share,
         launches_missing=missing,
         seen=None,
+        refusal=_PICKED,
         notes=(NOT_RANDOM, *gone),
     )
 
@@ -448,10 +455,15 @@ def _weighted_mean(
     weighted = value * by
     by = np.where(np.isnan(weighted), np.nan, by)
     pair = replace(results, metrics={"weighted": weighted, "weight": by})
-    ratio = quotient(plan, pair, "weighted", "weight", confidence)
-    said = None if is_exact else f"{WEIGHTED} {weight or 'the profile'}"
-    reason, unit = "; ".join(filter(None, (said, ratio.reason))) or None, results.units.get(name, "")
-    return ratio._replace(name=name, unit=unit, weight=weight, reason=reason)
+    unit = results.units.get(name, "")
+    try:
+        ratio = quotient(plan, pair, "weighted", "weight", confidence)
+    except NoMetricError:
+        lack = f"no launch has both it and {weight}"
+        return Ratio(name, reason=lack, is_incomplete=True, unit=unit, weight=weight, is_exact=is_exact)
+    how = None if is_exact else f"mean weighted by {weight or 'the profile'}"
+    reason = "; ".join(filter(None, (how, ratio.reason))) or None
+    return ratio._replace(name=name, unit=unit, weight=weight, reason=reason, is_exact=is_exact)
 
 
 def _picked_ratio(name: str, above: Estimate, below: Estimate) -> Ratio:

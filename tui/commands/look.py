@@ -116,13 +116,14 @@ def _bounding(plan: OpenedPlan, options: SlowdownOptions) -> tuple[Bounds, str, 
     from sampling.estimation.roofline import summarise_bounds
     from tui.engine.plan_files import estimated
     from tui.options.simulate import EstimateOptions
-    from tui.text.estimate import bounds_text
+    from tui.text.estimate import bottleneck_text
 
     of_results = options_of(EstimateOptions, options, output=None, plan=plan.path, results=plan.results)
     with ProgressMeter(quiet=options.quiet) as progress:
         estimate = estimated(of_results, progress, plan.plan)
     shown = EstimateOptions(plan=plan.path, results=plan.results)
-    return summarise_bounds(estimate), bounds_text(estimate), command_line("estimate", shown)
+    bounds = summarise_bounds(estimate)
+    return bounds, bottleneck_text(estimate, bounds), command_line("estimate", shown)
 
 
 def run_info(options: look.InfoOptions) -> None:

@@ -20,7 +20,7 @@ from sampling.estimation.ratio import Ratio
 from sampling.estimation.roofline import measuring, summarise_bounds
 from sampling.estimation.sizes import larger_request
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
-from sampling.estimation.total import FEW_CARRY, POOLED, WEIGHTED, PlanEstimate
+from sampling.estimation.total import FEW_CARRY, POOLED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.other_recording import located_files
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
@@ -54,8 +54,8 @@ _AMOUNTS = ((0.9, "Nearly all"), (0.6, "Most"), (0.4, "Half"), (0.1, "Part"), (0
 _HALF = 0.4
 # So many totals are sentences, more of them a table; so many counters of one.
 _MOST_SENTENCES, _MOST_COUNTERS = 8, 24
-# As many reasons, the most common ones, why counters have none.
-_NO_INTERVAL, _MOST_REASONS = "no interval", 3
+# As many reasons, the most common ones, why counters have no interval.
+_MOST_REASONS = 3
 # From this share of the declared variance on, next to all strata were simulated twice.
 _NEXT_TO_ALL = 0.9
 
@@ -250,17 +250,16 @@ def is_counted(estimate: PlanEstimate) -> bool:
 
 def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]:
     """Yield what bounds the run, where counters tell, and their table where results are a profiler's."""
-    yield from [sentence] if (sentence := bound_sentence(summarise_bounds(estimate))) else []
+    yield from [sentence] if (sentence := bottleneck_sentence(summarise_bounds(estimate))) else []
     if not is_counted(estimate):
         return
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
     yield from [listing] if len(listing) else []
     yield from [f"not shown: {left_out}"] if left_out else []
     if estimate.plan.is_random:
-        notes = Counter(str(note) for total in estimate.totals if total.total for note in total.notes)
-        reasons = [(note, number) for note, number in notes.most_common() if note.startswith(_NO_INTERVAL)]
-        for note, number in reasons[:_MOST_REASONS]:
-            yield f"{_NO_INTERVAL} of {counted(number, 'counter')}{note.removeprefix(_NO_INTERVAL)}"
+        refusals = Counter(total.refusal for total in estimate.totals if total.refusal and total.total)
+        for refusal, number in refusals.most_common(_MOST_REASONS):
+            yield f"no interval of {counted(number, 'counter')}: {refusal}"
 
 
 def counter_notes(estimate: PlanEstimate) -> list[str]:
@@ -268,7 +267,7 @@ def counter_notes(estimate: PlanEstimate) -> list[str]:
     return [note for note in (FEW_CARRY, POOLED) if note in estimate.notes]
 
 
-def bound_sentence(bounds: Bounds) -> str:
+def bottleneck_sentence(bounds: Bounds) -> str:
     """Return what bounds the run, by share of time, the largest first; nothing where that is not known."""
     shares = [(part.value, kind, part.low, part.high) for kind, part in bounds.items() if part.value]
     parts = []
@@ -280,10 +279,9 @@ def bound_sentence(bounds: Bounds) -> str:
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 
 
-def bounds_text(estimate: PlanEstimate) -> str:
+def bottleneck_text(estimate: PlanEstimate, bounds: Bounds) -> str:
     """Return what bounds the run, by share of time; where that is not known, why, or how it is measured."""
-    bounds = summarise_bounds(estimate)
-    if sentence := bound_sentence(bounds):
+    if sentence := bottleneck_sentence(bounds):
         return sentence
     lack = missing_text(estimate.main) if bounds else measuring(estimate.plan)
     return f"What bounds the run is not known: {lack}."
@@ -306,7 +304,7 @@ def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing,
         if mean.ratio != 0:
             half_width = None if mean.high is None or mean.ratio is None else mean.high / mean.ratio - 1
             within = "exact" if half_width == 0 else share(half_width)
-            kind = "mean" if (mean.reason or "").startswith(WEIGHTED) else "quotient"
+            kind = "quotient" if mean.is_exact else "mean"
             rows.append((mean.name, _figure(mean.ratio, ",.4g"), mean.unit, within, kind))
     zeros, shown = len(totals) + len(means) - len(rows), len(rows) if is_whole else _MOST_COUNTERS
     left_out = [f"{counted(zeros, 'counter')}, 0 in every launch measured"] if zeros else []

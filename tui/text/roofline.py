@@ -15,7 +15,7 @@ from tui.charts.roofline import RUN_SIGN, roofline_chart
 from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column, names
-from tui.text.estimate import bound_sentence
+from tui.text.estimate import bottleneck_sentence
 from tui.text.labels import group_places, key_parts, label_kernels, place_lines
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def roofline_blocks(
     summary: RooflineSummary, notes: Sequence[str], canvas: Canvas, width: int | None, height: int | None
 ) -> Iterator[Block | Grid]:
     """Yield what bounds the run, where it stands below its roof, chart, largest kernels, and notes."""
-    yield from [sentence] if (sentence := bound_sentence(summary.bounds)) else []
+    yield from [sentence] if (sentence := bottleneck_sentence(summary.bounds)) else []
     yield from _place_sentences(summary, "The whole run")
     if not canvas.is_page:
         yield roofline_chart(summary, width or canvas.width, height or _HEIGHT)

@@ -25,13 +25,23 @@ stratum = st.tuples(st.lists(st.integers(0, 60), min_size=1, max_size=4), st.int
 )
 
 
-def counter_of(make: Make, strata: Sequence[Stratum], metric: str = "misses", scale: float = 1.0) -> Sample:
-    made = make(*((size, 1.0, [(1.0, scale * y) for y in values]) for size, values in strata))
-    return replace(made, metrics=(metric,))
+# Strata of one launch of one kernel group, none so small beside another that it tells nothing.
+single = st.tuples(st.integers(10, 30), st.integers(20, 60)).map(lambda parts: (parts[0], [parts[1]]))
 
 
-def total_and_half_width(strata: Sequence[Stratum], kappa2: float) -> tuple[float, float | None]:
-    """The formula, stratum by stratum, each a kernel group of its own; None where there is no interval."""
+def counter_of(
+    make: Make, strata: Sequence[Stratum], metric: str = "misses", scale: float = 1.0, singles: int = 0
+) -> Sample:
+    """Each stratum is a kernel group of its own, but the last ``singles``, which are one."""
+    group = [min(number, len(strata) - singles) for number in range(len(strata))]
+    rows = ((size, 1.0, [(1.0, scale * y) for y in values]) for size, values in strata)
+    return replace(make(*rows, group=group), metrics=(metric,))
+
+
+def total_and_half_width(
+    strata: Sequence[Stratum], singles: int, kappa2: float
+) -> tuple[float, float | None]:
+    """The formula, stratum by stratum, groups as in `counter_of`; None where there is no interval."""
     launches, mean = sum(size for size, _ in strata), [sum(ys) / len(ys) for _, ys in strata]
     totals = [size * y for (size, _), y in zip(strata, mean, strict=True)]
     total, rate = sum(totals), sum(totals) / launches
@@ -40,7 +50,17 @@ def total_and_half_width(strata: Sequence[Stratum], kappa2: float) -> tuple[floa
         sum((y - m) ** 2 for y in ys) / (n * m**2) if n and m else 0.0
         for (_, ys), n, m in zip(strata, d, mean, strict=True)
     ]
-    s2 = (4 * 0.3**2 + sum(n * v for n, v in zip(d, q, strict=True))) / (4 + sum(d))
+    d_of_spread, q_of_spread = [*d], [*q]
+    if singles:
+        # What they share counts once.
+        of_group = mean[-singles:]
+        shared_d, middle = singles - 1, sum(of_group) / singles
+        shared_q = sum((y / middle - 1) ** 2 for y in of_group) / shared_d
+        d_of_spread.append(shared_d)
+        q_of_spread.append(shared_q)
+        d[-singles:], q[-singles:] = [shared_d] * singles, [shared_q] * singles
+    spread = sum(n * v for n, v in zip(d_of_spread, q_of_spread, strict=True))
+    s2 = (4 * 0.3**2 + spread) / (4 + sum(d_of_spread))
     is_open = [size > len(ys) for size, ys in strata]
     if not any(is_open):
         return total, 0.0
@@ -53,8 +73,9 @@ def total_and_half_width(strata: Sequence[Stratum], kappa2: float) -> tuple[floa
     scale = [a**2 * (1 / len(ys) - 1 / size) for a, (size, ys) in zip(sizes, strata, strict=True)]
     declared = [a * (kappa2 + s2) for a in scale]
     seen = [i for i in range(len(strata)) if d[i] and mean[i]]
-    of_seen = sum(declared[i] for i in seen)
-    doubt = sum(declared[i] ** 2 / d[i] for i in seen)
+    of_seen, of_singles = sum(declared[i] for i in seen), sum(declared[len(strata) - singles :])
+    is_single = [i >= len(strata) - singles for i in range(len(strata))]
+    doubt = sum(declared[i] * (of_singles if is_single[i] else declared[i]) / d[i] for i in seen)
     df = of_seen**2 / doubt if doubt else 0.0
     nu = (4 + df * of_seen / sum(declared)) / 2
     posterior = [
@@ -65,18 +86,22 @@ def total_and_half_width(strata: Sequence[Stratum], kappa2: float) -> tuple[floa
     return total, float(t.ppf(0.975, nu)) * math.sqrt(variance)
 
 
-@given(strata=st.lists(stratum, min_size=1, max_size=8))
-def test_it_is_the_formula(strata: list[Stratum], sample: Make) -> None:
-    found = estimate(counter_of(sample, strata), "misses")
-    total, half_width = total_and_half_width(strata, 0.05**2)
+@given(
+    strata=st.lists(stratum, min_size=1, max_size=8),
+    singles=st.just([]) | st.lists(single, min_size=2, max_size=3),
+)
+def test_it_is_the_formula(strata: list[Stratum], singles: list[Stratum], sample: Make) -> None:
+    rows = [*strata, *singles]
+    found = estimate(counter_of(sample, rows, singles=len(singles)), "misses")
+    total, half_width = total_and_half_width(rows, len(singles), 0.05**2)
     assert found.total == pytest.approx(total)
     if half_width is None:
         assert (found.low, found.high, found.degrees_of_freedom) == (None, None, None)
-        assert found.notes[0].startswith("no interval: ")
+        assert found.notes == (f"no interval: {found.refusal}",)
     else:
         assert found.half_width == pytest.approx(half_width)
         assert found.low == pytest.approx(max(0.0, total - half_width))
-        assert found.notes == ()
+        assert (found.notes, found.refusal) == ((), None)
 
 
 @given(strata=st.lists(stratum, min_size=1, max_size=6), scale=st.floats(1e-6, 1e9))
@@ -163,6 +188,47 @@ def test_a_ratio_of_what_has_no_interval_has_none(sample: Make) -> None:
     assert other.high is not None
     assert alone.high is not None
     assert other.high > alone.high
+
+
+counts = st.lists(st.integers(1, 60), min_size=2, max_size=4)
+launches = st.lists(st.tuples(st.integers(1, 50), counts), min_size=1, max_size=4)
+
+
+@given(groups=st.lists(launches, min_size=1, max_size=3), follows=st.tuples(st.booleans(), st.booleans()))
+def test_a_ratio_of_a_group_is_the_quotient_of_its_totals(
+    groups: list[list[tuple[int, list[int]]]], follows: tuple[bool, bool], sample: Make
+) -> None:
+    """Whichever follows durations in most of the strata, and so is taken to in all of them."""
+    rows = [(group, *of_stratum) for group, strata in enumerate(groups) for of_stratum in strata]
+    made = sample(
+        *((len(times) + left, 30.0, [(x, 1.0) for x in times]) for _, left, times in rows),
+        group=[group for group, *_ in rows],
+    )
+    alike = np.ones(len(made.x))
+    columns = [made.x * 3 if does else 7 * alike for does in follows]
+    # The first group may differ from the others.
+    columns[0] = np.where(made.group[made.stratum] == 0, made.x * 3, columns[0])
+    both = replace(made, y=np.column_stack(columns), metrics=("loads", "stores"))
+    loads, stores = (estimate_groups(both, metric) for metric in both.metrics)
+    for group in loads:
+        found = ratio_of_totals(both, "r", *both.metrics, 0.95, both.group == group)
+        assert found.ratio == pytest.approx(loads[group].total / stores[group].total, rel=1e-12)
+
+
+def test_of_a_total_below_0_no_launch_carries_a_share(sample: Make) -> None:
+    """Warnings are errors here."""
+    below = estimate(counter_of(sample, [(10, [-3, -4]), (20, [-1, -1])]), "misses")
+    assert (below.low, below.high, below.refusal) == (None, None, "a total below 0 has none")
+    assert below.notes == ("no interval: a total below 0 has none",)
+    census = estimate(counter_of(sample, [(2, [-3, -4])]), "misses")
+    assert (census.low, census.total, census.high, census.refusal) == (-7, -7, -7, None)
+
+
+def test_what_is_incomplete_is_not_refused(sample: Make) -> None:
+    rare = counter_of(sample, [(10, [0, 7]), (20, [1, 1]), (30, [1, 1])])
+    assert estimate(rare, "misses").refusal == "2 of 6 drawn launches carry 59 % of it"
+    lost = estimate(replace(rare, y=np.where(rare.stratum == 2, np.nan, rare.y[:, 0])[:, None]), "misses")
+    assert (lost.is_incomplete, lost.low, lost.refusal) == (True, None, None)
 
 
 def test_more_launches_are_asked_for_by_its_own_spread(sample: Make) -> None:

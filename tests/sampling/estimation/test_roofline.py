@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.roofline import measuring, summarise_bounds, summarise_roofline
-from sampling.estimation.total import PlanEstimate, estimate_plan
+from sampling.estimation.total import FEW_CARRY, PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.results import SimulatedLaunches
 from tests.sampling.simulators.conftest import launch, plan_of
@@ -231,3 +231,52 @@ def test_what_few_launches_move_has_no_interval_and_what_bounds_few_has_one() ->
     bounds = summarise_bounds(estimated(ids, **shares))
     assert bounds["memory"].value == pytest.approx(NS[KERNEL == 0].sum() / NS.sum(), rel=0.01)
     assert bounds["memory"].low is not None
+
+
+def test_rates_of_other_launches_than_the_time_have_no_mean_and_bound_nothing() -> None:
+    """Each kernel's time is of one launch, its rates are of another."""
+    of_time = np.arange(LAUNCHES) < 2
+    rates = {MEMORY: np.where(of_time, np.nan, 90.0), COMPUTE: np.where(of_time, np.nan, 50.0)}
+    estimate = estimated([0, 1, 2, 3], **{TIME: np.where(of_time, NS, np.nan)}, **rates)
+    assert {mean.name for mean in estimate.ratios} == {*rates}
+    for mean in estimate.ratios:
+        assert (mean.ratio, mean.reason) == (None, f"no launch has both it and {TIME}")
+        assert mean.is_incomplete
+    assert summarise_bounds(estimate) == {}
+
+
+def test_a_launch_of_no_time_bounds_nothing() -> None:
+    """Warnings are errors here."""
+    is_short = np.arange(LAUNCHES) == 2
+    estimate = estimated(
+        EVERYTHING, **{TIME: np.where(is_short, 0.0, NS), BYTES: np.where(is_short, 0, MOVED)}
+    )
+    bounds = summarise_roofline(estimate, "8T,1T", 0).bounds
+    time_ns = np.where(is_short, 0, NS)
+    assert bounds["memory"].value == pytest.approx(time_ns[KERNEL == 0].sum() / time_ns.sum())
+    assert sum(share.value or 0 for share in bounds.values()) == pytest.approx(1)
+
+
+def test_of_a_kernel_whose_launches_lack_a_counter_no_place_is_known() -> None:
+    estimate = estimated([0, 1, 2, 3], **{BYTES: np.where(KERNEL == 0, MOVED, np.nan)})
+    kernels = {kernel.key: kernel for kernel in summarise_roofline(estimate, None, 8).kernels}
+    assert (kernels["b"].intensity.value, kernels["b"].is_drawable) == (None, False)
+    assert kernels["b"].performance.value
+    assert kernels["a"].intensity.value
+
+
+def test_a_counter_of_which_results_are_missing_is_not_said_to_be_carried_by_few() -> None:
+    """Of kernel b nothing was simulated yet; of kernel a bytes are alike."""
+    metrics = {"cycles": np.full(2, 7.0), "l2_accesses": np.full(2, 7.0)}
+    estimate = estimate_plan(plan([0, 1, 2, 3]), SimulatedLaunches(np.array([0, 2]), metrics))
+    assert all(total.is_incomplete for total in estimate.totals)
+    assert FEW_CARRY not in estimate.notes
+
+
+def test_a_mean_is_exact_where_what_it_is_made_of_was_counted() -> None:
+    """Bytes a second are, by the time; a share of the larger of several peaks is no quotient of totals."""
+    rates = {"dram__bytes.sum.per_second": MOVED / NS * 1e9, MEMORY: np.full(LAUNCHES, 90.0)}
+    means = {mean.name: mean for mean in estimated([0, 1, 2, 3], **rates).ratios}
+    bandwidth, throughput = (means[name] for name in rates)
+    assert (bandwidth.is_exact, bandwidth.reason) == (True, None)
+    assert (throughput.is_exact, throughput.reason) == (False, f"mean weighted by {TIME}")
