@@ -251,8 +251,8 @@ def _counter_notes(plan: PlanFile, totals: Sequence[Estimate], ratios: Sequence[
     """Return how far intervals of counters can be trusted, and why some have none."""
     if not plan.is_random or not {total.metric for total in totals} - {*COSTS, INSTRUCTIONS}:
         return []
-    is_refused = any(total.refusal and total.total for total in totals)
-    is_refused |= any(mean.ratio and mean.low is None for mean in ratios)
+    is_refused = any(total.refusal and total.total > 0 for total in totals)
+    is_refused |= any((mean.ratio or 0) > 0 and mean.low is None for mean in ratios)
     # Kernels that last alike need not count alike, and two launches of a pool do not show it.
     is_pooled = any(stratum.pooled for stratum in plan.strata)
     return [*([FEW_CARRY] if is_refused else []), *([POOLED] if is_pooled else [])]

@@ -244,23 +244,30 @@ def counters_of(plan: Path, table: Path) -> Path:
     return table
 
 
+def write_inputs(folder: Path, gpu_trace: Path) -> None:
+    """Write what commands read beside profiles, plans and results."""
+    rows = "".join(f"{cycle},5000,3,4,8\n" for cycle in range(500, 30_001, 500))
+    contents = {
+        "benchmarks.csv": BENCHMARKS,
+        "target.toml": "[gpu]\nsms = 64\nllc_mib = 16\nllc_slices = 16\nmemory_controllers = 8\n",
+        "trace.txt": "".join(f"{128 * (access % 3000):#x}\n" for access in range(9000)),
+        "intervals.csv": f"cycle,instructions,ctas,ctas_per_sm,sms\n{rows}",
+        "base.config": "",
+        "other.config": "",
+        "kernel_names.txt": tracer_names(gpu_trace),
+    }
+    for name, content in contents.items():
+        (folder / name).write_text(content)
+
+
 @pytest.fixture(scope="session")
 def command_lines(
     resnet: Path, resnet_csv: Path, plan_file: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Sequence[object]]:
     """Every command with arguments that make it succeed."""
     folder = tmp_path_factory.mktemp("products")
-    interval_log = folder / "intervals.csv"
-    rows = "".join(f"{cycle},5000,3,4,8\n" for cycle in range(500, 30_001, 500))
-    benchmarks, target, trace = (folder / name for name in ("benchmarks.csv", "target.toml", "trace.txt"))
-    benchmarks.write_text(BENCHMARKS)
-    target.write_text("[gpu]\nsms = 64\nllc_mib = 16\nllc_slices = 16\nmemory_controllers = 8\n")
-    trace.write_text("".join(f"{128 * (access % 3000):#x}\n" for access in range(9000)))
-    interval_log.write_text(f"cycle,instructions,ctas,ctas_per_sm,sms\n{rows}")
-    for name in ("base", "other"):
-        (folder / f"{name}.config").touch()
-    names = folder / "kernel_names.txt"
-    names.write_text(tracer_names(resnet_csv))
+    write_inputs(folder, resnet_csv)
+    benchmarks = folder / "benchmarks.csv"
     return {
         "open": ("open", resnet),
         "summary": ("summary", resnet),
@@ -278,18 +285,15 @@ def command_lines(
         "judge": ("judge", plan_file, resnet, "--repeats", "20"),
         "difference": ("difference", f"{resnet}@:2800", f"{resnet}@2800:"),
         "baseline save": ("baseline", "save", folder / "baseline.json", resnet),
-        "align": ("align", plan_file, names),
+        "align": ("align", plan_file, folder / "kernel_names.txt"),
         "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv", instructions=True)),
         "speedup": (
             *("speedup", plan_file, f"base={cycles_of(plan_file, folder / 'base.csv')}"),
             f"other={cycles_of(plan_file, folder / 'other.csv', spread=2)}",
         ),
         "roofline": (
-            "roofline",
-            plan_file,
-            counters_of(plan_file, folder / "counters.csv"),
-            "--peak",
-            "9T,600G",
+            *("roofline", plan_file, counters_of(plan_file, folder / "counters.csv")),
+            *("--peak", "9T,600G"),
         ),
         "study new": (
             *("study", "new", plan_file, f"base={folder / 'base.config'}"),
@@ -305,15 +309,15 @@ def command_lines(
             *("run", plan_file, "--to", "csv", "--simulator", "expr {id} + 1000", "--jobs", "4"),
             *("-o", folder / "run"),
         ),
-        "project": ("project", interval_log),
+        "project": ("project", folder / "intervals.csv"),
         "convert": ("convert", resnet, "-o", folder / "converted.parquet"),
         "demo": ("demo",),
         "scale open": ("scale", PROJECT / "sample_data" / "scale-model-example.toml"),
         "scale predict": ("scale", "predict", benchmarks, "--benchmark", "fits", "--rule", "all"),
         "scale validate": ("scale", "validate", benchmarks),
-        "scale derive": ("scale", "derive", target, "--factor", "4,8"),
+        "scale derive": ("scale", "derive", folder / "target.toml", "--factor", "4,8"),
         "scale mrc": (
-            *("scale", "mrc", trace, "--capacity", "8=256KiB,16=512KiB"),
+            *("scale", "mrc", folder / "trace.txt", "--capacity", "8=256KiB,16=512KiB"),
             *("--instructions", "100000"),
         ),
     }

@@ -27,7 +27,7 @@ ELSEWHERE = {
     "study new": "tests/cli/test_study.py",
     "pex ": "the archive of the pages of scripts",
     "python3 -m venv": ".ci/run",
-    "counted/results/": "tests/cli/test_estimate.py, tests/cli/test_open.py",
+    "counted/results/": "tests/cli/test_counters.py, tests/cli/test_open.py",
     "--plan plan.json": "tests/cli/test_scale.py",
 }
 LOAD = "0040 ffffffff 1 R2 LDG.E 2 R4 R5 4 1 0x{:x} 4 0 0 NoVal"
