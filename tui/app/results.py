@@ -19,10 +19,11 @@ from textual.widgets import Input
 from textual.worker import Worker
 
 from sampling.errors import AnalysisError, OptionError, SamplingError
-from sampling.estimation.roofline import RooflineSummary, summarise_roofline
+from sampling.estimation.roofline import RooflineSummary, summarise_bounds, summarise_roofline
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate
 from sampling.parallel import Progress
+from sampling.record import Bounds
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
 from tui.app.chart_page import ChartPage
 from tui.app.plan_details import PlanDetails, check_new, export_file, save_plan
@@ -151,6 +152,11 @@ class ResultsState:
         return group_listing(self.estimate)
 
     @cached_property
+    def bounds(self) -> Bounds:
+        """What bounds the run, which every redrawing says."""
+        return summarise_bounds(self.estimate)
+
+    @cached_property
     def roofline(self) -> RooflineSummary | str:
         """The whole run below its roof; why there is none where the results do not tell."""
         if self.options.metrics:
@@ -260,7 +266,8 @@ def pane_text(pane: ResultsPane, known: ResultsState | None, canvas: Canvas) -> 
     if known is None:
         return ""
     options = replace(known.options, groups=pane is ResultsPane.GROUPS)
-    return canvas_text(estimate_blocks(known.estimate, known.larger, options, ""), canvas) + "\n"
+    blocks = estimate_blocks(known.estimate, known.larger, options, "", known.bounds)
+    return canvas_text(blocks, canvas) + "\n"
 
 
 def pane_command(pane: ResultsPane, known: ResultsState) -> str:

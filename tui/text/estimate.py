@@ -106,9 +106,16 @@ def estimate_rows(summary: EstimateSummary, options: EstimateOptions) -> list[di
 
 
 def estimate_blocks(
-    estimate: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
+    estimate: PlanEstimate,
+    larger: ToppedUp | None,
+    options: EstimateOptions,
+    following: str | None = None,
+    bounds: Bounds | None = None,
 ) -> Iterator[Block]:
-    """Yield the answer first, then what it rests on, last the next command."""
+    """Yield the answer first, then what it rests on, last the next command.
+
+    `bounds`: what bounds the run, where that was computed before.
+    """
     main, listed = estimate.main, options.top_up if larger is not None else None
     if main.is_incomplete:
         # Strata have no result.
@@ -124,7 +131,8 @@ def estimate_blocks(
     yield from hardware_lines(estimate)
     yield from cache_lines(estimate)
     yield from basis_lines(estimate)
-    yield from counter_blocks(estimate, is_whole=options.details)
+    bounds = summarise_bounds(estimate) if bounds is None else bounds
+    yield from counter_blocks(estimate, bounds, is_whole=options.details)
     yield from counter_notes(estimate)
     if (target := options.target) is not None:
         is_met = estimate.is_within(target, accept_cold=options.accept_cold)
@@ -248,9 +256,9 @@ def is_counted(estimate: PlanEstimate) -> bool:
     return bool(estimate.results.units) or len(estimate.totals) > _MOST_SENTENCES
 
 
-def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]:
+def counter_blocks(estimate: PlanEstimate, bounds: Bounds, *, is_whole: bool) -> Iterator[Block]:
     """Yield what bounds the run, where counters tell, and their table where results are a profiler's."""
-    yield from [sentence] if (sentence := bottleneck_sentence(summarise_bounds(estimate))) else []
+    yield from [sentence] if (sentence := bottleneck_sentence(bounds)) else []
     if not is_counted(estimate):
         return
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
