@@ -229,7 +229,8 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
         sure = f" at {100 * main.confidence:.4g} %"
     totals = [main] if is_counted(estimate) else estimate.totals
     for total in sorted(totals, key=lambda total: total is not main):
-        text, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
+        unit = " ns" if estimate.results.units.get(total.metric) == "ns" else ""
+        text, missing = f"{total.metric} {total.total:,.0f}{unit}", math.isnan(total.total)
         part = f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
         if head := total_head(estimate, total):
             figure, began = "" if missing else f" {total.total:,.0f} {CYCLES}{part}", caches.said

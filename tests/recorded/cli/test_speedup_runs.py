@@ -75,7 +75,7 @@ def test_sentences_and_the_options_that_differ(kernelpoint: Kernelpoint, words: 
     assert "l2lat120 is 12.8 % faster than base (" in first
     assert "launches more would tell" in first
     for name, (option, before, after) in CHANGES.items():
-        assert f"{name} {option} {before} -> {after}" in said
+        assert f"{name} {option} {after} instead of {before}" in said
 
 
 def test_two_runs_of_one_design_are_the_simulators_own_noise(
