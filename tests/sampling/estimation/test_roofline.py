@@ -75,7 +75,7 @@ def test_the_intervals_of_samples_hold_them() -> None:
     rng = np.random.default_rng(4)
     truth = summarise_roofline(estimated(EVERYTHING), None, 8)
     held = []
-    for _ in range(200):
+    for _ in range(80):
         ids = sorted(
             number for kernel in (0, 1) for number in (2 * rng.choice(40, 3, replace=False) + kernel).tolist()
         )
