@@ -69,7 +69,7 @@ class CalibratedDraws(Record, frozen=True):
 
 
 class OptionRelaxed(Record, frozen=True):
-    """An option one step looser, all others as they are, and the speedup that a plan then has."""
+    """An option one step on, all others as they are, and the speedup that a plan then has."""
 
     option: str
     before: float | str | bool = field(name="from")

@@ -230,7 +230,7 @@ def find_limit(design: Design) -> Limit | None:
 
 
 def _steps(request: PlanRequest) -> Iterator[tuple[str, Value, Value, PlanRequest]]:
-    """Yield each option that the plan looks at and that is not as loose as it can be, one step looser.
+    """Yield each option that the plan looks at and that is not as loose as it can be, one step on.
 
     Its name, its value before and after as they are typed, and what is asked then.
     """

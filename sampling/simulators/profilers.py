@@ -115,7 +115,7 @@ class Run:
     @property
     def is_mangled(self) -> bool:
         """Whether its kernels' mangled names are looked for."""
-        return _is_mangled(self.launches[0].name)
+        return readable_name(self.launches[0].name).startswith(MANGLED)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -138,10 +138,6 @@ class Run:
         if len(numbers) > _MOST_NUMBERS or sum(map(len, functions)) > _MOST_LETTERS:
             return math.inf
         return len(numbers) * len(self.kernels | other.kernels) - self.measured - other.measured
-
-
-def _is_mangled(name: str) -> bool:
-    return readable_name(name).startswith(MANGLED)
 
 
 def plan_runs(
@@ -271,7 +267,9 @@ def _add_cost(to: Handover, runs: Sequence[Run], passes: int, groups: int = 1) -
     """Put into the page what measuring takes, with some more runs, each once a group of counters."""
     plan, page = to.plan, to.page
     page["program_runs"] = program_runs = page.get("program_runs", 0) + groups * len(runs)
-    page["measured"] = measured = page.get("measured", 0) + sum(run.measured for run in runs)
+    # No run has more launches than the program.
+    page["measured"] = page.get("measured", 0) + sum(min(run.measured, plan.launches) for run in runs)
+    measured = page["measured"]
     page["measured_ns"] = page.get("measured_ns", 0.0) + groups * passes * sum(
         run.measured_ns for run in runs
     )

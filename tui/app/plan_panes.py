@@ -67,7 +67,7 @@ class PlanFigures(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(width, style)
 
 
-# What binds: an option a step looser.
+# What binds: an option a step on.
 
 
 def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
@@ -89,7 +89,7 @@ class BindingList(ListingTable):
     def follow(self, session: Session) -> None:
         """Show the steps that raise the speedup; without any, why there are none."""
         draft, binding = session.draft, session.binding
-        words = "plans with each option a step looser are being made"
+        words = "plans with each option a step on are being made"
         lines, self._steps = [""], binding or ()
         if draft is not None and binding:
             columns = binding_columns(binding, draft.counts.total_duration_ns, session.options.slowdown)

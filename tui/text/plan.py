@@ -299,7 +299,7 @@ def why_none(design: Design) -> str:
     if design.objective_cost is None and speedup_limit and speedup_limit < 2 * (design.speedup or 0):
         strata = f"one launch of each of {counted(design.strata_count, 'stratum')} is the least"
         return f"{none}: {strata}: no plan of them gains more than {ratio(speedup_limit)}"
-    return f"{none}; none, one step looser, gains 5 %"
+    return f"{none}; none, one step on, gains 5 %"
 
 
 def value_text(value: float | str) -> str:

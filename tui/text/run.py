@@ -84,27 +84,28 @@ def _export_blocks(run: Simulated, paths: list[str], options: ExportOptions) -> 
     sentence += "."
     if run.checked < options.cold_check:
         sentence += f" {all_checked(options.cold_check, run.checked)}"
-    instruction, command = after_export(paths, options.to, options.traces, options.plan)
-    if "roofline" in (options.metric_set or "").split(","):
-        command = command.replace("kernelpoint estimate", "kernelpoint roofline")
+    reads = "roofline" if "roofline" in (options.metric_set or "").split(",") else "estimate"
+    instruction, command = after_export(paths, options.to, options.traces, options.plan, reads)
     return [sentence, *map(Preformatted, paths), CommandLine(command, f"Next: {instruction}, then ")]
 
 
-def after_export(paths: list[str], target: str, traces: str | None, plan: str) -> tuple[str, str]:
+def after_export(
+    paths: list[str], target: str, traces: str | None, plan: str, reads: str = "estimate"
+) -> tuple[str, str]:
     """Return what to do with an export of a plan, and the command after it.
 
-    That takes the results; launches without traces are recorded, and exported again with them.
+    That ``reads`` the results; launches without traces are recorded, and exported again with them.
     """
     page = next((path for path in paths if path.endswith("README.txt")), None)
     if page is None:
-        return "run them", f"kernelpoint estimate {shlex.quote(plan)} RESULTS"
+        return "run them", f"kernelpoint {reads} {shlex.quote(plan)} RESULTS"
     folder = str(Path(page).parent)
     if find_exporter(target).only_records(ExportChoices(traces=traces)):
         # Of several processes and devices each records into a folder of its own.
         traces = f"{folder}/traces" if str(Path(folder, "trace.sh")) in paths else folder
         again = export_command(folder, "simulate", target, traces=traces)
         return f"record them on the GPU as {page} says", f"{again} --config gpgpusim.config"
-    return f"run them as {page} says", f"kernelpoint estimate {shlex.quote(folder)} RESULTS"
+    return f"run them as {page} says", f"kernelpoint {reads} {shlex.quote(folder)} RESULTS"
 
 
 def progress_line(progress: RunProgress, target: float | None, width: int | None = None) -> str:

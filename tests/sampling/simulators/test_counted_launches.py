@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from sampling.errors import OptionError, ProfileError
 from sampling.estimation.total import FEW_CARRY, POOLED, PlanEstimate, estimate_plan
-from sampling.features.counters import Weight, adds_up, weight_of
 from sampling.plan.plan_file import PlanFile
 from sampling.readers import rocm_counters
 from sampling.readers.registry import read_profile
@@ -492,56 +491,6 @@ def test_counters_of_several_recordings_in_one_database_are_each_their_own(tmp_p
 # -- what adds up --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "unit", "expected"),
-    [
-        ("gpu__time_duration.sum", "ns", True),
-        ("sm__cycles_elapsed.max", "cycle", True),
-        ("dram__bytes_read.sum.pct_of_peak_sustained_elapsed", "%", False),
-        ("smsp__inst_executed.avg.per_cycle_active", "inst/cycle", False),
-        ("smsp__thread_inst_executed_per_inst_executed.ratio", "", False),
-        ("derived__memory_l2_theoretical_sectors_global_excessive", "byte", True),
-        ("derived__smsp__sass_thread_inst_executed_op_ffma_pred_on_x2", "thread", False),
-        ("launch__grid_size", "", True),
-        ("launch__registers_per_thread", "register/thread", False),
-        ("launch__occupancy_limit_warps", "block", False),
-        ("smsp__maximum_warps_avg_per_active_cycle", "warp", False),
-        ("sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained", "inst/cycle", False),
-        ("Elapsed Cycles", "cycle", True),
-        ("Memory Throughput", "byte/s", False),
-        ("Warp Cycles Per Issued Instruction", "cycle", False),
-        ("Theoretical Active Warps per SM", "warp", False),
-        ("Shared Memory Configuration Size", "byte", False),
-        ("SQ_INSTS_VALU", "", True),
-        ("TCC_HIT_sum", "", True),
-        ("L2CacheHit", "", False),
-        ("VALUBusy", "", False),
-        ("MeanOccupancyPerCU", "", False),
-        ("l2_hits", "", True),
-        ("L2_total_cache_miss_rate", "", False),
-        ("instructions", "", True),
-    ],
-)
-def test_counts_add_up_and_rates_do_not(name: str, unit: str, expected: bool) -> None:
-    assert adds_up(name, unit) is expected
-
-
-def test_a_rate_is_weighted_by_what_it_is_per_where_that_was_measured() -> None:
-    there = {TIME, SECTORS, "smsp__inst_executed.sum", "sm__cycles_active.avg", "gpc__cycles_elapsed.max"}
-    ratio = "smsp__thread_inst_executed_per_inst_executed.ratio"
-    assert weight_of(ratio, there) == Weight("smsp__inst_executed.sum", True)
-    assert weight_of(RATE, there) == Weight(SECTORS, True)
-    assert weight_of("sm__warps_active.avg.pct_of_peak_sustained_active", there) == Weight(
-        "sm__cycles_active.avg", True
-    )
-    assert weight_of("sm__throughput.avg.pct_of_peak_sustained_elapsed", there) == Weight(
-        "gpc__cycles_elapsed.max", False
-    )
-    assert weight_of("dram__bytes.sum.per_second", there) == Weight(TIME, True)
-    assert weight_of("dram__bytes.sum.per_second", set()) == Weight("", False)
-    assert weight_of("Achieved Occupancy", {"Duration"}) == Weight("Duration", False)
-
-
 def estimated(plan: PlanFile, path: str) -> PlanEstimate:
     return estimate_plan(plan, read_result_files(plan, [path]))
 
@@ -558,6 +507,14 @@ def test_of_all_launches_totals_are_sums_and_rates_quotients_of_sums(tmp_path: P
     hits = sum(hit_rate(ordinal) * sectors(ordinal) for ordinal in everything)
     assert (mean.name, mean.weight, mean.unit, mean.reason) == (RATE, SECTORS, "%", None)
     assert (mean.low, mean.ratio, mean.high) == pytest.approx((hits / in_all,) * 3)
+
+
+def test_peaks_of_the_device_are_no_means_of_launches() -> None:
+    values = {"cycles": [7.0] * 2, "dram__bytes.sum.peak_sustained": [1024.0] * 2, RATE: [50.0] * 2}
+    results = SimulatedLaunches(
+        np.array([3, 30]), {name: np.array(column) for name, column in values.items()}
+    )
+    assert [mean.name for mean in estimate_plan(drawn_plan([3, 30]), results).ratios] == [RATE]
 
 
 def test_picked_launches_have_means_without_an_interval(tmp_path: Path) -> None:
